@@ -1,11 +1,12 @@
 /** Positions that an operator voids: open, closed, and of matches long over. */
 import { sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { NEW_CAREER } from '../../actors/community/career.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
+import { AuditLog } from '../../db/audit-log.ts'
 import { AccountLog } from '../../db/account-log.ts'
 import { Inbox } from '../../src/features/notifications/store.ts'
 import { PositionVoids } from '../../src/features/integrity/store.ts'
@@ -319,6 +320,25 @@ eachDatabase((open) => {
       expect(note).toEqual({ reason: winners[0]?.reason, command_id: winners[0]?.commandId })
     }
     expect(await balanceOf(user)).toBe(STARTING_BALANCE)
+    await season.booksBalance()
+  })
+
+  it('[C4][H10] a void and its audit entry are one: money that cannot be audited does not move', async () => {
+    const user = await season.player()
+    const match = await season.match()
+    const won = await match.open(user)
+    await match.close(won, 220)
+    const balance = await balanceOf(user)
+    const key = world.newId()
+    vi.spyOn(AuditLog.prototype, 'record').mockRejectedValueOnce(new Error('no audit'))
+    await expect(voids().void(request(won.id, { commandId: key }))).rejects.toThrow('no audit')
+    expect(await balanceOf(user)).toBe(balance)
+    expect(await voids().void(request(won.id, { commandId: key }))).toMatchObject({ kind: 'voided', repeated: false })
+    expect(await balanceOf(user)).toBe(STARTING_BALANCE)
+    const audit = new AuditLog(open().db, world)
+    const entries = await audit.list(9, null, { action: 'position.void', subject: won.id })
+    const entry = { actor: admin, before: { userId: user, realizedPnl: 100 }, outcome: 'ok' }
+    expect(entries).toMatchObject([{ ...entry, after: { shortfall: 0 }, reason: 'seen beside the pitch' }])
     await season.booksBalance()
   })
 

@@ -304,11 +304,17 @@ describe('admin routes', () => {
   it('[H10] a void whose first request had no answer is audited by its repetition', async () => {
     const ports = adminPorts(alice)
     const [one] = await ports.audit.list(1, null)
-    const list = async () => [{ ...present(one, 'an entry'), action: 'position.void', outcome: 'BUSY' }]
+    const outcome = () => (ports.actions.length === 0 ? 'BUSY' : 'ok')
+    const list = async () => [{ ...present(one, 'an entry'), action: 'position.void', outcome: outcome() }]
     const deps = { ...ports, audit: { ...ports.audit, list } }
     const { send } = await openHttpRig({ role: 'admin', deps, ports: deps })
     expect((await send('POST', `/api/admin/positions/${POSITION}/void`, { reason: 'again' })).status).toBe(200)
     expect(ports.actions).toMatchObject([{ action: 'position.void', before: { realizedPnl: 41.25 } }])
+    // What was audited with the void itself is not audited again.
+    expect((await send('POST', `/api/admin/positions/${POSITION}/void`, { reason: 'beside the pitch' })).status).toBe(
+      200,
+    )
+    expect(ports.actions).toHaveLength(1)
   })
 
   it('[J5] lists recordings page by page, and sends one compressed', async () => {

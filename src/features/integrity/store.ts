@@ -5,12 +5,13 @@
 import { type Insertable, type Kysely, sql, type Transaction } from 'kysely'
 import { present } from '../../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type PositionId, type UserId } from '../../../actors/kernel/ids.ts'
-import { MICROS_MAX, type Money, money } from '../../../actors/kernel/micros.ts'
+import { decimal, MICROS_MAX, type Money, money } from '../../../actors/kernel/micros.ts'
 import { DAY_MS, type Instant, instant, type World } from '../../../actors/kernel/world.ts'
 import type { CommittedEvent } from '../../../actors/community/committed-event.ts'
 import { aboutPosition } from '../../../actors/match/committed-events.ts'
 import { baseMoveOf, type ClosedPosition } from '../../../actors/position/position.ts'
 import { adopted } from '../../../db/adoption.ts'
+import { AuditLog, type ControlAction } from '../../../db/audit-log.ts'
 import { POSITION_COLUMNS, positionFrom, type PositionRow } from '../../../db/positions.ts'
 import { uuids } from '../../../db/postgres/arrays.ts'
 import type { Database } from '../../../db/postgres/schema.ts'
@@ -62,11 +63,13 @@ export class PositionVoids {
   readonly #db: Kysely<Database>
   readonly #cache: WalletCache
   readonly #world: Pick<World, 'now' | 'newId'>
+  readonly #audit: AuditLog
 
   constructor(db: Kysely<Database>, cache: WalletCache, world: Pick<World, 'now' | 'newId'>) {
     this.#db = db
     this.#cache = cache
     this.#world = world
+    this.#audit = new AuditLog(db, world)
   }
 
   /** Notes the request with its reason, which the close of an open position then shows. */
@@ -149,7 +152,7 @@ export class PositionVoids {
       const found = await this.#found(tx, positionId, true)
       if (found === undefined || found.row.closed_by === null || found.row.closed_by === 'void') return null
       const { row, table } = found
-      const { reason } = present(await this.#noted(positionId, tx), 'void')
+      const { reason, by_id: by } = present(await this.#noted(positionId, tx), 'void')
       const position = positionFrom(row) as ClosedPosition
       const paid = await this.#pay(tx, position, at)
       // News no longer moves it, so what it leaves to its owner is free. No position in the archive may move.
@@ -164,7 +167,17 @@ export class PositionVoids {
         .set({ pnl_micros: position.close.pnl, shortfall_micros: paid.shortfall })
         .where('position_id', '=', positionId)
         .execute()
-      return { ...paid, userId: position.userId, purse: position.purse }
+      const { userId, purse } = position
+      const action: ControlAction = {
+        actor: by as UserId,
+        action: 'position.void',
+        subject: positionId,
+        before: { userId, realizedPnl: decimal(position.close.pnl) },
+        after: { shortfall: decimal(paid.shortfall) },
+        words: { field: 'reason', about: userId, words: reason },
+      }
+      await this.#audit.record(action, tx)
+      return { ...paid, userId, purse }
     })
     if (written === null) return false
     const { userId, balance, version } = written

@@ -98,12 +98,12 @@ export function adminPositions({ audit, voids, positions }: Deps, gates: Gates) 
       shortfall: decimal(done.shortfall),
     }
     if (repeated) c.header('Idempotent-Replayed', 'true')
-    // The request that did it may have had no answer from the match.
+    // A closed one is audited as it is rebooked. The request that voided an open one may have had no answer.
     const isAudited = async (): Promise<boolean> =>
       (await audit.list(AUDITED_AMONG, null, { action: action.action, subject: id })).some(
         (one) => one.outcome === 'ok',
       )
-    if (!repeated || !(await isAudited())) {
+    if (!(await isAudited())) {
       const { realizedPnl, shortfall } = body
       const words = { field: 'reason', about: userId, words: body.reason } as const
       await audit.record({ ...action, before: { userId, realizedPnl }, after: { shortfall }, words })

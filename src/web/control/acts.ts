@@ -1,13 +1,22 @@
 /** The dangerous acts of operators, each with its question. */
 import { closedByWords } from '../account.ts'
 import { PAGE_FEATURES } from '../features/index.ts'
+import { newKey } from '../client/ask.ts'
 import type { PersonalKey } from '../client/wire.ts'
 import { dayTime, lots, percent, signed, units } from '../format.ts'
 import { nameOf } from '../names.ts'
 import { plural } from '../words.ts'
 import { ask } from './ask.ts'
 import type { Flag, Setting } from './answers.ts'
-import { type Holding, type ListedUser, operations, type Risk, type SettingValue, TRADING_MODE } from './operations.ts'
+import {
+  type Holding,
+  type ListedUser,
+  operations,
+  type Risk,
+  type SettingValue,
+  TRADING_MODE,
+  type UserFile,
+} from './operations.ts'
 
 export type Mode = 'open' | 'reduce_only' | 'halted'
 export const MODE_WORDS: Readonly<Record<Mode, string>> = { open: 'Open', reduce_only: 'Close only', halted: 'Halted' }
@@ -140,17 +149,24 @@ export const endMatch = ({ id, name }: { readonly id: number; readonly name: str
     run: (reason) => operations.endMatch(id, outcome, reason),
   })
 
-export const setStatus = ({ userId, username, status }: ListedUser, openPositions: number) => {
+/** How many positions of each purse the server lists, and purses. More may be open than are listed. */
+const LISTED = { positions: 50, purses: 12 }
+
+/** The open positions that a user keeps, in words. */
+export function keptWords(purses: UserFile['purses']): string {
+  const open = purses.flatMap(({ positions }) => positions.filter(({ status }) => status === 'open')).length
+  const isCut = purses.length >= LISTED.purses || purses.some(({ positions }) => positions.length >= LISTED.positions)
+  return `They keep ${isCut ? 'at least ' : ''}${plural(open, COUNT)}.`
+}
+
+export const setStatus = ({ userId, username, status }: ListedUser, purses: UserFile['purses']) => {
   const next = status === 'frozen' ? 'active' : 'frozen'
   return ask({
     title: next === 'frozen' ? `Freeze ${username}` : `Let ${username} trade again`,
     label: next === 'frozen' ? 'Freeze' : 'Unfreeze',
     effects: () =>
       next === 'frozen'
-        ? [
-            'They are signed out, may close positions, open none, and leave every board.',
-            `They keep ${plural(openPositions, COUNT)}.`,
-          ]
+        ? ['They are signed out, may close positions, open none, and leave every board.', keptWords(purses)]
         : ['They may open positions, and are on the boards again.'],
     reason: 'about a user',
     state: stateOfUser(userId, 'status'),
@@ -190,6 +206,8 @@ export const setRole = ({ userId, username, role }: ListedUser) => {
 
 export const voidPosition = (position: Holding) => {
   const { id, instrumentId, lotSize, direction, openPrice, margin, realizedPnl, unrealizedPnl, status } = position
+  // One for all that the question sends: a repetition learns what the first has done.
+  const key = newKey()
   const what = `${nameOf(instrumentId)}, ${direction} ${lots(lotSize)} at ${units(openPrice)}`
   return ask({
     title: `Void ${what}`,
@@ -201,7 +219,7 @@ export const voidPosition = (position: Holding) => {
       'It then counts nowhere, and its owner reads the reason.',
     ],
     reason: 'about a user',
-    run: (reason) => operations.voidPosition(id, reason),
+    run: (reason) => operations.voidPosition(id, reason, key),
   })
 }
 

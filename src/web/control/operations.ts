@@ -80,7 +80,8 @@ export const operations = {
   user: (id: string) => api.ask<UserFile>(`/api/admin/users/${encodeURIComponent(id)}`),
   setStatus: (id: string, status: 'active' | 'frozen', reason: string) =>
     put(`/api/admin/users/${id}/status`, { status, reason }),
-  voidPosition: (id: string, reason: string) => post(`/api/admin/positions/${id}/void`, { reason }),
+  voidPosition: (id: string, reason: string, key: string) =>
+    api.ask<unknown>(`/api/admin/positions/${id}/void`, { method: 'POST', body: { reason }, key }),
   note: (id: string, text: string) => post(`/api/admin/users/${id}/notes`, { text }),
   risk: () => api.ask<Risk>('/api/admin/risk'),
   setRole: (id: string, role: 'admin' | 'user', reason: string) => put(`/api/admin/users/${id}/role`, { role, reason }),

@@ -27,7 +27,6 @@ export function Person({ id }: { id: string }) {
 
 function Head({ file, again }: { file: UserFile; again: () => void }) {
   const { user, hiddenFromBoards, deletionDue, connections, alerts, deeds, purses } = file
-  const open = purses.flatMap(({ positions }) => positions.filter(({ status }) => status === 'open')).length
   const after = async (done: Promise<boolean>): Promise<void> => {
     if (await done) again()
   }
@@ -36,7 +35,7 @@ function Head({ file, again }: { file: UserFile; again: () => void }) {
       <header>
         <h2 id="person-title">${user.username}</h2>
         <a class="small" href="#/control/users">All users</a>
-        <button class="small" onClick=${() => void after(setStatus(user, open))}>
+        <button class="small" onClick=${() => void after(setStatus(user, purses))}>
           ${user.status === 'frozen' ? 'Unfreeze' : 'Freeze'}
         </button>
       </header>
