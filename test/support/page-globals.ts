@@ -5,7 +5,6 @@ import { vi } from 'vitest'
 export function stubPage(language: string): void {
   vi.stubGlobal('document', { documentElement: {}, addEventListener() {}, getElementById: () => null })
   vi.stubGlobal('window', { addEventListener() {} })
-  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener() {} }))
   vi.stubGlobal('location', new URL('https://touchline.example/'))
   vi.stubGlobal('localStorage', { getItem: () => language })
   vi.stubGlobal('sessionStorage', { getItem: () => null })

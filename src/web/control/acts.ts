@@ -8,6 +8,7 @@ import { nameOf } from '../names.ts'
 import { plural } from '../words.ts'
 import { ask } from './ask.ts'
 import type { Flag, Setting } from './answers.ts'
+import { COUNT, heldWords, keptWords } from './held.ts'
 import {
   type Holding,
   type ListedUser,
@@ -25,18 +26,6 @@ const MEANING: Readonly<Record<Mode, string>> = {
   open: 'Everything can be traded again there.',
   reduce_only: 'Users can open nothing there. They can still close.',
   halted: 'Users can neither open nor close there.',
-}
-
-const COUNT = { one: '{n} open position', other: '{n} open positions' }
-
-/** The open positions of a key's scope, in words. */
-function heldWords(exposures: Risk['exposures'], name: string): string {
-  const sum = (of: (one: Risk['exposures'][number]) => number): number =>
-    exposures.reduce((all, one) => all + of(one), 0)
-  return `${name}: ${plural(
-    sum((one) => one.positions),
-    COUNT,
-  )} with ${units(sum((one) => one.margin))} units of margin in the main purse.`
 }
 
 /** The open positions of what a trading mode is about, or of one match. */
@@ -148,16 +137,6 @@ export const endMatch = ({ id, name }: { readonly id: number; readonly name: str
     reason: 'asked',
     run: (reason) => operations.endMatch(id, outcome, reason),
   })
-
-/** How many positions of each purse the server lists, and purses. More may be open than are listed. */
-const LISTED = { positions: 50, purses: 12 }
-
-/** The open positions that a user keeps, in words. */
-export function keptWords(purses: UserFile['purses']): string {
-  const open = purses.flatMap(({ positions }) => positions.filter(({ status }) => status === 'open')).length
-  const isCut = purses.length >= LISTED.purses || purses.some(({ positions }) => positions.length >= LISTED.positions)
-  return `They keep ${isCut ? 'at least ' : ''}${plural(open, COUNT)}.`
-}
 
 export const setStatus = ({ userId, username, status }: ListedUser, purses: UserFile['purses']) => {
   const next = status === 'frozen' ? 'active' : 'frozen'

@@ -5,13 +5,12 @@ import { html } from '../html.ts'
 import { instruments, matches, quoteOf } from '../market.ts'
 import { stateWords } from '../parts/scoreboard.ts'
 import { useRequest } from '../parts/use-request.ts'
+import { braked } from './braked.ts'
 import { endMatch, type Mode, MODE_WORDS, setMode } from './acts.ts'
 import { operations, type Setting, TRADING_MODE } from './operations.ts'
 import { acted } from './run-action.ts'
 
 const MODES = ['open', 'reduce_only', 'halted'] as const satisfies readonly Mode[]
-/** Of those that are still to come. */
-const COMING_MAX = 12
 
 const isMode = (value: unknown): value is Mode => MODES.some((mode) => mode === value)
 
@@ -48,18 +47,6 @@ export function Brakes() {
       }
     </section>
   `
-}
-
-const OVER: ReadonlySet<string> = new Set(['FT', 'AET', 'FT_PEN', 'FINISHED', 'CANCELLED', 'ABANDONED', 'VOID'])
-
-const isComing = ({ state, tradeWindow }: Match): boolean =>
-  (state === null || state === 'NS') && tradeWindow.status === 'CLOSED'
-
-/** Every match that is under way or traded, then the next ones: what is not listed here cannot be braked or ended. */
-export function braked(all: readonly Match[]): readonly Match[] {
-  const [rest, coming] = [[], []] as [Match[], Match[]]
-  for (const match of all) if (!OVER.has(match.state ?? '')) (isComing(match) ? coming : rest).push(match)
-  return [...rest, ...coming.slice(0, COMING_MAX)]
 }
 
 const SEEN = { OPEN: 'users can trade', SUSPENDED: 'users see it suspended', CLOSED: 'users see it closed' } as const
