@@ -31,6 +31,8 @@ export interface HttpEnv {
     caller?: { readonly userId: UserId; readonly keyId?: SessionId } | null
     /** Of a request with an `Authorization: Bearer` header: whose key it is; null if it does not count. */
     key?: KeyClaims | null
+    /** The request does not fit the schema of its route. */
+    isUnread?: true
     /** Of an answer that is shared with other requests. */
     made?: MadeAnswer
   }

@@ -2,7 +2,7 @@
 import type { Context } from 'hono'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { apiDescription, methodsByPath } from '../docs/description.ts'
-import { answerWith, answerToThrown, fail, type HttpEnv, invalid, validationFailed } from './answers.ts'
+import { type Answer, answerWith, answerToThrown, fail, type HttpEnv, invalid, validationFailed } from './answers.ts'
 import type { ApiPart, Routes } from './api-part.ts'
 import { apiErrors, type ErrorTable } from './error-facts.ts'
 import { crossOrigin, delayRefusals, limitBody, requestLine } from './edge.ts'
@@ -207,10 +207,14 @@ function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
       // Of a body what was sent: a schema may have made something else of a number.
       const type = c.req.header('content-type')
       const isBody = result.target === 'json' && type !== undefined
-      if (isBody && !isPlain(c.req, JSON_TYPE)) return fail(c, NOT_JSON)
-      if (!result.success) return fail(c, validationFailed(result.error))
+      const refuse = (answer: Answer) => {
+        c.set('isUnread', true)
+        return fail(c, answer)
+      }
+      if (isBody && !isPlain(c.req, JSON_TYPE)) return refuse(NOT_JSON)
+      if (!result.success) return refuse(validationFailed(result.error))
       const unfit = unfitIn(isBody ? await c.req.json() : result.data)
-      return unfit === null ? undefined : fail(c, invalid(unfit.path, unfit.message))
+      return unfit === null ? undefined : refuse(invalid(unfit.path, unfit.message))
     },
   })
   app.onError((error, c) => {

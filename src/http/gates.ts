@@ -7,12 +7,14 @@ import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import { FRESH_MS } from '../../actors/kernel/limits.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
+import type { AuditLog } from '../../db/audit-log.ts'
 import { ACCESS_COOKIE, type CookiePolicy, readCookie } from '../auth/cookies.ts'
 import type { KeyClaims, PersonalKeys } from '../auth/personal-keys.ts'
 import { allows, type Scope, SCOPES } from '../auth/scopes.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import { answerWith, fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 import { BODY_BYTES_MAX } from './edge.ts'
+import type { ErrorForm } from './error-facts.ts'
 import { JSON_TYPE } from './inputs.ts'
 import type { CallerDeps } from './ports.ts'
 import type { Order, RateLimits } from './rate-limits.ts'
@@ -118,6 +120,11 @@ export interface Gates {
   readonly admin: MiddlewareHandler<SignedInEnv>
   /** Like `admin`, and 403 unless the caller's sign-in is fresh: for what cannot be undone, or makes more admins. */
   readonly freshAdmin: MiddlewareHandler<SignedInEnv>
+  /**
+   * Behind `admin` or `freshAdmin`: what the handler of a write refuses leaves an audit entry. Its subject is of the
+   * path, after the prefix that those of its kind have in the log.
+   */
+  readonly audited: (action: string, prefix?: string) => MiddlewareHandler<SignedInEnv>
   /** Whether the caller is still an admin with a valid session or key: asked while an answer takes minutes. */
   readonly isStillAdmin: (caller: Caller) => Promise<boolean>
   /** Whether the caller has signed in less than 15 minutes ago. A key, which took that to be made, counts. */
@@ -139,6 +146,7 @@ export interface GatesOptions {
   readonly cookies: CookiePolicy
   readonly scopeOf: (c: Context) => Scope | null
   readonly accounts: Pick<CallerDeps['accounts'], 'find'>
+  readonly audit: Pick<AuditLog, 'record'>
   readonly flags: () => Flags
   readonly limits: RateLimits
   /** What a request passes behind a gate. */
@@ -152,7 +160,7 @@ interface Asking {
 }
 
 export function createGates(options: GatesOptions): Gates {
-  const { sessions, keys, cookies, scopeOf, accounts, flags, limits, known } = options
+  const { sessions, keys, cookies, scopeOf, accounts, audit, flags, limits, known } = options
   const callerFrom = async (c: Asking): Promise<Caller | null> => {
     const { key } = c.var
     if (key !== undefined) {
@@ -217,6 +225,17 @@ export function createGates(options: GatesOptions): Gates {
       const refused = (await adminRefusal(c)) ?? ((await isFresh(c.var.caller)) ? null : SIGN_IN_AGAIN)
       return refused === null ? known(c, next) : fail(c, refused)
     },
+    audited:
+      (action, prefix = '') =>
+      async (c, next) => {
+        await next()
+        // A fault may have left the write done. What was not understood, or not permitted, was no write.
+        if (c.res.ok || c.error !== undefined || c.var.isUnread === true || c.res.status === 403) return
+        const { code: outcome } = (await c.res.clone().json()) as ErrorForm
+        const [noun = action] = action.split('.')
+        const subject = prefix + (Object.values(c.req.param()).join('/') || noun)
+        await audit.record({ actor: c.var.caller.userId, action, subject, before: null, after: null, outcome })
+      },
     ordering: (order) => async (c, next) => {
       const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)

@@ -163,7 +163,8 @@ export function adminPorts(user: User): Pick<
     },
     audit: {
       record: async (action) => void actions.push(action),
-      list: async (limit, before, { action: wanted, subject } = {}) => {
+      list: async (limit, before, filter) => {
+        const [wanted, subject] = [filter?.action, filter?.subject]
         if (wanted !== undefined && subject !== undefined) {
           const own = actions.filter((one) => one.action === wanted && one.subject === subject).toReversed()
           const read = { id: 1, at: user.createdAt, actorName: 'alice', subjectName: null, reason: null, outcome: 'ok' }

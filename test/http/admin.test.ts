@@ -197,6 +197,52 @@ describe('admin routes', () => {
     expect((await put(new ReadableStream({ pull }, { highWaterMark: 0 }))).status).toBe(403)
   })
 
+  it('[H10] what a handler refuses leaves an audit entry, and what is not understood leaves none', async () => {
+    const ports = adminPorts(alice)
+    const { asAlice, send } = await openHttpRig({ role: 'admin', deps: ports, ports })
+    const nobody = ALICE.replace('a', 'b')
+    const remove = (path: string) => asAlice(`/api/admin/${path}`, { method: 'DELETE' })
+    const put = (path: string, body: object) => send('PUT', `/api/admin/${path}`, body)
+    const post = (path: string, body: object) => send('POST', `/api/admin/${path}`, body)
+    const refused = [
+      [await put('settings/no.such', { value: 1 }), 'setting.set', 'no.such', 'NOT_FOUND'],
+      [
+        await put('settings/trading.hold_secs', { value: 'x' }),
+        'setting.set',
+        'trading.hold_secs',
+        'VALIDATION_FAILED',
+      ],
+      [await remove('flags/none'), 'flag.remove', 'flags.none', 'NOT_FOUND'],
+      [await remove('flags/coming_soon'), 'flag.remove', 'flags.coming_soon', 'FLAG_BUILT_IN'],
+      [await remove(`keys/${nobody}`), 'key.revoke', nobody, 'NOT_FOUND'],
+      [await post(`users/${nobody}/notes`, { text: 'x' }), 'user.note', nobody, 'NOT_FOUND'],
+      [await remove('uploads/playing'), 'recording.delete', 'playing', 'RECORDING_PLAYING'],
+      [await remove('uploads/other'), 'recording.delete', 'other', 'NOT_FOUND'],
+      [await post('uploads?name=full', {}), 'recording.upload', 'recording', 'RECORDING_LIMIT'],
+      [await remove(`webhooks/${nobody}`), 'webhook.delete', nobody, 'NOT_FOUND'],
+      [await post('webhooks', { url: 'https://full.example/' }), 'webhook.create', 'webhook', 'WEBHOOK_LIMIT'],
+      [await post('reactions/9/9/retry', {}), 'reaction.retry', '9/9', 'NOT_FOUND'],
+    ] as const
+    expect(refused.map(([{ ok }]) => ok)).toEqual(refused.map(() => false))
+    for (const unread of [
+      await put('settings/trading.hold_secs?dryRun=true', { value: 'x' }),
+      await put('flags/one', { enabled: 'x' }),
+      await put('flags/one', { enabled: true, other: 1 }),
+      await remove('keys/none'),
+      await remove('flags/one?other=1'),
+      await asAlice('/api/admin/flags/one', {
+        method: 'PUT',
+        body: '{',
+        headers: { 'content-type': 'application/json' },
+      }),
+    ]) {
+      expect(unread.status).toBe(400)
+    }
+    expect(ports.actions.map(({ actor, action, subject, outcome }) => [actor, action, subject, outcome])).toEqual(
+      refused.map(([, ...entry]) => [ALICE, ...entry]),
+    )
+  })
+
   it('[H9] changes a role, but admins cannot remove their own', async () => {
     const { send } = await openHttpRig({ role: 'admin' })
     const role = (id: string) => `/api/admin/users/${id}/role`

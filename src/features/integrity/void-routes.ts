@@ -76,38 +76,37 @@ const AUDITED_AMONG = 100
 type Deps = IntegrityPorts & Pick<HttpDeps, 'audit' | 'positions'>
 
 export function adminPositions({ audit, voids, positions }: Deps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.freshAdmin }, async (c) => {
-    const { id } = c.req.valid('param')
-    const { reason } = c.req.valid('json')
-    const by = c.var.caller.userId
-    const key = c.req.valid('header')['Idempotency-Key']
-    const commandKey = key === undefined ? null : commandId(by, 'void', key)
-    const outcome = await voids.void({ positionId: id, commandId: commandKey, by, reason })
-    const action = { actor: by, action: 'position.void', subject: id }
-    if (outcome.kind !== 'voided') {
-      const refusal = refusalOf(outcome.kind)
-      await audit.record({ ...action, before: null, after: null, outcome: refusal.code })
-      return fail(c, refusal)
-    }
-    const { userId, done, repeated } = outcome
-    const body = {
-      position: positionJson(present(await positions.find(userId, id), 'position')),
-      userId,
-      reason: done.reason,
-      realizedPnl: done.pnl === null ? null : decimal(done.pnl),
-      shortfall: decimal(done.shortfall),
-    }
-    if (repeated) c.header('Idempotent-Replayed', 'true')
-    // A closed one is audited as it is rebooked. The request that voided an open one may have had no answer.
-    const isAudited = async (): Promise<boolean> =>
-      (await audit.list(AUDITED_AMONG, null, { action: action.action, subject: id })).some(
-        (one) => one.outcome === 'ok',
-      )
-    if (!(await isAudited())) {
-      const { realizedPnl, shortfall } = body
-      const words = { field: 'reason', about: userId, words: body.reason } as const
-      await audit.record({ ...action, before: { userId, realizedPnl }, after: { shortfall }, words })
-    }
-    return c.json(body, 200)
-  })
+  return new OpenAPIHono<HttpEnv>().openapi(
+    { ...route, middleware: [gates.freshAdmin, gates.audited('position.void')] as const },
+    async (c) => {
+      const { id } = c.req.valid('param')
+      const { reason } = c.req.valid('json')
+      const by = c.var.caller.userId
+      const key = c.req.valid('header')['Idempotency-Key']
+      const commandKey = key === undefined ? null : commandId(by, 'void', key)
+      const outcome = await voids.void({ positionId: id, commandId: commandKey, by, reason })
+      const action = { actor: by, action: 'position.void', subject: id }
+      if (outcome.kind !== 'voided') return fail(c, refusalOf(outcome.kind))
+      const { userId, done, repeated } = outcome
+      const body = {
+        position: positionJson(present(await positions.find(userId, id), 'position')),
+        userId,
+        reason: done.reason,
+        realizedPnl: done.pnl === null ? null : decimal(done.pnl),
+        shortfall: decimal(done.shortfall),
+      }
+      if (repeated) c.header('Idempotent-Replayed', 'true')
+      // A closed one is audited as it is rebooked. The request that voided an open one may have had no answer.
+      const isAudited = async (): Promise<boolean> =>
+        (await audit.list(AUDITED_AMONG, null, { action: action.action, subject: id })).some(
+          (one) => one.outcome === 'ok',
+        )
+      if (!(await isAudited())) {
+        const { realizedPnl, shortfall } = body
+        const words = { field: 'reason', about: userId, words: body.reason } as const
+        await audit.record({ ...action, before: { userId, realizedPnl }, after: { shortfall }, words })
+      }
+      return c.json(body, 200)
+    },
+  )
 }

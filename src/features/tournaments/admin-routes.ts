@@ -92,7 +92,7 @@ export function adminTournaments({ tournaments, world }: Deps, gates: Gates) {
     return tournamentJson(found, { now: world.now(), isEntered: (await tournaments.entered(by, [id])).has(id) })
   }
   return new OpenAPIHono<HttpEnv>()
-    .openapi({ ...schedule, middleware: gates.admin }, async (c) => {
+    .openapi({ ...schedule, middleware: [gates.admin, gates.audited('tournament.schedule')] as const }, async (c) => {
       const wanted = c.req.valid('json')
       const by = c.var.caller.userId
       if (isFar(wanted.startsAt)) return fail(c, tooFar)
@@ -101,7 +101,7 @@ export function adminTournaments({ tournaments, world }: Deps, gates: Gates) {
         return fail(c, tournamentErrors.answer('TOURNAMENT_LIMIT', { facts: { maxTournaments: TOURNAMENTS_MAX } }))
       return c.json(await shown(id, by), 201)
     })
-    .openapi({ ...change, middleware: gates.admin }, async (c) => {
+    .openapi({ ...change, middleware: [gates.admin, gates.audited('tournament.change')] as const }, async (c) => {
       const { id } = c.req.valid('param')
       const { state, reason, ...wanted } = c.req.valid('json')
       const by = c.var.caller.userId

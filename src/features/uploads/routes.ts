@@ -135,7 +135,7 @@ export function adminUploads({ uploads, uploadDesk, audit }: Deps, gates: Gates)
     .openapi({ ...list, middleware }, async (c) => {
       return c.json({ uploads: (await uploads.list()).map(uploadJson) }, 200)
     })
-    .openapi({ ...upload, middleware }, async (c) => {
+    .openapi({ ...upload, middleware: [middleware, gates.audited('recording.upload')] as const }, async (c) => {
       const by = c.var.caller.userId
       const leave = places.take(by)
       if (leave === null) return fail(c, BUSY)
@@ -175,7 +175,7 @@ export function adminUploads({ uploads, uploadDesk, audit }: Deps, gates: Gates)
       c.header('Content-Disposition', `attachment; filename="${subject}.jsonl.br"`)
       return c.body(new Uint8Array(found.data), 200)
     })
-    .openapi({ ...remove, middleware }, async (c) => {
+    .openapi({ ...remove, middleware: [middleware, gates.audited('recording.delete')] as const }, async (c) => {
       const { name: removed } = c.req.valid('param')
       const outcome = await uploads.remove(removed, c.var.caller.userId, c.req.valid('query').reason)
       if (outcome === 'unknown') return fail(c, notFound('recording'))

@@ -129,24 +129,24 @@ export function adminWebhooks({ webhooks }: WebhookPorts, gates: Gates) {
     .openapi({ ...list, middleware: gates.admin }, async (c) => {
       return c.json({ webhooks: (await webhooks.list()).map(webhookJson) }, 200)
     })
-    .openapi({ ...create, middleware: gates.freshAdmin }, async (c) => {
+    .openapi({ ...create, middleware: [gates.freshAdmin, gates.audited('webhook.create')] as const }, async (c) => {
       const { url, types, after = null } = c.req.valid('json')
       const made = await webhooks.create({ by: c.var.caller.userId, url, types, after })
       if (made.kind === 'refused') return fail(c, invalid(made.field, made.problem))
       if (made.kind === 'full') return fail(c, webhookErrors.answer('WEBHOOK_LIMIT'))
       return c.json({ webhook: webhookJson(made.webhook), secret: made.secret }, 201)
     })
-    .openapi({ ...change, middleware: gates.admin }, async (c) => {
+    .openapi({ ...change, middleware: [gates.admin, gates.audited('webhook.change')] as const }, async (c) => {
       const { state } = c.req.valid('json')
       const webhook = await webhooks.setState(c.req.valid('param').id, state, c.var.caller.userId)
       return webhook === null ? fail(c, notFound('webhook')) : c.json({ webhook: webhookJson(webhook) }, 200)
     })
-    .openapi({ ...remove, middleware: gates.admin }, async (c) => {
+    .openapi({ ...remove, middleware: [gates.admin, gates.audited('webhook.delete')] as const }, async (c) => {
       const { reason } = c.req.valid('query')
       const isDeleted = await webhooks.delete(c.req.valid('param').id, c.var.caller.userId, reason)
       return isDeleted ? c.json({ deleted: true as const }, 200) : fail(c, notFound('webhook'))
     })
-    .openapi({ ...test, middleware: gates.admin }, async (c) => {
+    .openapi({ ...test, middleware: [gates.admin, gates.audited('webhook.test')] as const }, async (c) => {
       const result = await webhooks.test(c.req.valid('param').id, c.var.caller.userId)
       return result === null ? fail(c, notFound('webhook')) : c.json({ ...result }, 200)
     })

@@ -61,14 +61,14 @@ const remove = createRoute({
 export function adminFlags({ settings }: Pick<HttpDeps, 'settings'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware: gates.admin }, (c) => c.json({ flags: settings.listFlags().map(flagJson) }, 200))
-    .openapi({ ...set, middleware: gates.admin }, async (c) => {
+    .openapi({ ...set, middleware: [gates.admin, gates.audited('setting.set', 'flags.')] as const }, async (c) => {
       const { key } = c.req.valid('param')
       const { enabled, reason } = c.req.valid('json')
       const outcome = await settings.setFlag({ key, enabled, by: c.var.caller.userId, reason })
       if (outcome.kind === 'full') return fail(c, answerWith('FLAG_LIMIT', { facts: { max: outcome.max } }))
       return c.json(flagJson(outcome.entry), 200)
     })
-    .openapi({ ...remove, middleware: gates.admin }, async (c) => {
+    .openapi({ ...remove, middleware: [gates.admin, gates.audited('flag.remove', 'flags.')] as const }, async (c) => {
       switch (await settings.removeFlag(c.req.valid('param').key, c.var.caller.userId)) {
         case 'removed':
           return c.json({ deleted: true as const }, 200)

@@ -41,7 +41,7 @@ export function adminKeys({ keys }: Pick<HttpDeps, 'keys'>, gates: Gates) {
     .openapi({ ...list, middleware: gates.admin }, async (c) => {
       return c.json({ keys: (await keys.listAdmin()).map(keyJson) }, 200)
     })
-    .openapi({ ...revoke, middleware: gates.admin }, async (c) => {
+    .openapi({ ...revoke, middleware: [gates.admin, gates.audited('key.revoke')] as const }, async (c) => {
       const { reason } = c.req.valid('query')
       const isRevoked = await keys.revoke({ id: c.req.valid('param').id, by: c.var.caller.userId, reason })
       return isRevoked ? c.json({ revoked: true as const }, 200) : fail(c, notFound('key'))

@@ -69,12 +69,11 @@ export function adminReactions({ community, audit }: Pick<HttpDeps, 'community' 
       const oldestAt = lag.oldestAt === null ? null : timestamp(lag.oldestAt)
       return c.json({ waiting: lag.commits, oldestAt, setAside, nextCursor: page.nextCursor }, 200)
     })
-    .openapi({ ...retry, middleware: gates.admin }, async (c) => {
+    .openapi({ ...retry, middleware: [gates.admin, gates.audited('reaction.retry')] as const }, async (c) => {
       const { matchId, seq } = c.req.valid('param')
       const [actor, subject] = [c.var.caller.userId, `${matchId}/${seq}`]
-      const found = await reactions.retry(matchId, seq)
-      const outcome = found ? 'ok' : 'NOT_FOUND'
-      await audit.record({ actor, action: 'reaction.retry', subject, before: null, after: null, outcome })
-      return found ? c.json({ retried: true as const }, 200) : fail(c, notFound('reaction'))
+      if (!(await reactions.retry(matchId, seq))) return fail(c, notFound('reaction'))
+      await audit.record({ actor, action: 'reaction.retry', subject, before: null, after: null })
+      return c.json({ retried: true as const }, 200)
     })
 }

@@ -4,7 +4,7 @@ import { movesPrices, scopeOf, type SettingValue } from '../../../../actors/kern
 import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
 import { DryRunBody, SettingBody, settingValue } from '../../admin-schemas.ts'
-import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
+import { type Answer, answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { auditReason, fieldsBody } from '../../inputs.ts'
@@ -89,26 +89,27 @@ export function adminSettings({ audit, settings, effectsOf, catalogue }: Deps, g
     .openapi({ ...list, middleware: gates.admin }, (c) => c.json({ settings: settings.list().map(settingJson) }, 200))
     .openapi({ ...set, middleware: gates.admin }, async (c) => {
       const { key } = c.req.valid('param')
-      const missing = await missingTarget(scopeOf(key), catalogue)
-      if (missing !== null) return fail(c, notFound(missing))
       const { value: to, force, reason } = c.req.valid('json')
+      const actor = c.var.caller.userId
+      const isDryRun = c.req.valid('query').dryRun === 'true'
+      const refuse = async <Status extends 400 | 404 | 409>(refusal: Answer<Status>) => {
+        const change = { action: 'setting.set', subject: key, before: null, after: to }
+        if (!isDryRun) await audit.record({ actor, ...change, reason, outcome: refusal.code })
+        return fail(c, refusal)
+      }
+      const missing = await missingTarget(scopeOf(key), catalogue)
+      if (missing !== null) return refuse(notFound(missing))
       const foreseen = await foresee(key, to)
-      if (foreseen.kind !== 'foreseen') return fail(c, refused(foreseen))
+      if (foreseen.kind !== 'foreseen') return refuse(refused(foreseen))
       const { effects, sum, limitPct, needsForce } = foreseen
-      if (c.req.valid('query').dryRun === 'true') {
+      if (isDryRun) {
         const { maxMovePct, closes } = sum
         const matches = effects.filter(({ moves, known }) => moves.length > 0 || !known).map(effectJson)
         return c.json({ key, dryRun: true as const, maxMovePct, closes, needsForce, matches }, 200)
       }
-      const actor = c.var.caller.userId
-      if (needsForce && !force) {
-        const refusal = answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } })
-        const change = { action: 'setting.set', subject: key, before: null, after: to }
-        await audit.record({ actor, ...change, reason, outcome: refusal.code })
-        return fail(c, refusal)
-      }
+      if (needsForce && !force) return refuse(answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } }))
       const outcome = await settings.set({ key, value: to, by: actor, reason })
-      return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome))
+      return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : refuse(refused(outcome))
     })
     .openapi({ ...multiplierKeys, middleware: gates.admin }, (c) => c.json({ keys: [...MULTIPLIER_KEYS] }, 200))
 }

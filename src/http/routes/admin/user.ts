@@ -45,7 +45,7 @@ type Deps = Pick<
 export function adminUser(deps: Deps, gates: Gates) {
   const { userList, accounts, purses, purseFiles, sessions, keys, connections } = deps
   const app = new OpenAPIHono<HttpEnv>()
-  app.openapi({ ...note, middleware: gates.admin }, async (c) => {
+  app.openapi({ ...note, middleware: [gates.admin, gates.audited('user.note')] as const }, async (c) => {
     const { id } = c.req.valid('param')
     if ((await userList.find(id)) === null) return fail(c, notFound('user'))
     const words = { field: 'text', about: id, words: c.req.valid('json').text } as const
