@@ -200,7 +200,7 @@ describe('admin routes', () => {
   it('[H10] what a handler refuses leaves an audit entry, and what is not understood leaves none', async () => {
     const ports = adminPorts(alice)
     const { asAlice, send } = await openHttpRig({ role: 'admin', deps: ports, ports })
-    const nobody = ALICE.replace('a', 'b')
+    const missing = ALICE.replace('a', 'b')
     const remove = (path: string) => asAlice(`/api/admin/${path}`, { method: 'DELETE' })
     const put = (path: string, body: object) => send('PUT', `/api/admin/${path}`, body)
     const post = (path: string, body: object) => send('POST', `/api/admin/${path}`, body)
@@ -214,12 +214,12 @@ describe('admin routes', () => {
       ],
       [await remove('flags/none'), 'flag.remove', 'flags.none', 'NOT_FOUND'],
       [await remove('flags/coming_soon'), 'flag.remove', 'flags.coming_soon', 'FLAG_BUILT_IN'],
-      [await remove(`keys/${nobody}`), 'key.revoke', nobody, 'NOT_FOUND'],
-      [await post(`users/${nobody}/notes`, { text: 'x' }), 'user.note', nobody, 'NOT_FOUND'],
+      [await remove(`keys/${missing}`), 'key.revoke', missing, 'NOT_FOUND'],
+      [await post(`users/${missing}/notes`, { text: 'x' }), 'user.note', missing, 'NOT_FOUND'],
       [await remove('uploads/playing'), 'recording.delete', 'playing', 'RECORDING_PLAYING'],
       [await remove('uploads/other'), 'recording.delete', 'other', 'NOT_FOUND'],
       [await post('uploads?name=full', {}), 'recording.upload', 'recording', 'RECORDING_LIMIT'],
-      [await remove(`webhooks/${nobody}`), 'webhook.delete', nobody, 'NOT_FOUND'],
+      [await remove(`webhooks/${missing}`), 'webhook.delete', missing, 'NOT_FOUND'],
       [await post('webhooks', { url: 'https://full.example/' }), 'webhook.create', 'webhook', 'WEBHOOK_LIMIT'],
       [await post('reactions/9/9/retry', {}), 'reaction.retry', '9/9', 'NOT_FOUND'],
     ] as const
@@ -288,8 +288,8 @@ describe('admin routes', () => {
     const { send } = await openHttpRig({ role: 'admin', deps: adminPorts(alice) })
     const noted = await send('POST', `/api/admin/users/${ALICE}/notes`, { text: 'asked for a refund' })
     expect([noted.status, await noted.json()]).toEqual([200, { noted: true }])
-    const nobody = ALICE.replace('a', 'b')
-    expect((await send('POST', `/api/admin/users/${nobody}/notes`, { text: 'x' })).status).toBe(404)
+    const missing = ALICE.replace('a', 'b')
+    expect((await send('POST', `/api/admin/users/${missing}/notes`, { text: 'x' })).status).toBe(404)
     expect((await send('POST', `/api/admin/users/${ALICE}/notes`, { text: '' })).status).toBe(400)
   })
 

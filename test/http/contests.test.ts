@@ -64,7 +64,7 @@ describe('tournaments', () => {
     expect(before?.['commitment']).toBe(createHash('sha256').update(seed).digest('hex'))
     expect(JSON.stringify(before)).not.toContain(seed)
     expect(await listed({ startsAt: instant(NOW - 1) })).toMatchObject({ state: 'running', seed: null })
-    const decided = { match: FIXTURE, startsAt: instant(NOW - HOUR_MS), decidedAt: instant(NOW) }
+    const decided = { match: FIXTURE, isMatchKnown: true, startsAt: instant(NOW - HOUR_MS), decidedAt: instant(NOW) }
     expect(await listed(decided)).toMatchObject({ state: 'decided', seed: null })
     const after = await listed({ ...decided, isSeedPublic: true })
     expect(after).toMatchObject({ state: 'decided', seed, commitment: before?.['commitment'] })

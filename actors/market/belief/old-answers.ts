@@ -105,7 +105,7 @@ const AGAIN_SECS = 6 * 3_600
 
 /**
  * The answer, as one that puts the match off, if its first half has begun again at a later kick-off: a match that was
- * stopped may be played anew another day.
+ * stopped may be played from the beginning another day.
  */
 export function withoutReplayed(
   said: SaidFixture,

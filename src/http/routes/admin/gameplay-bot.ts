@@ -121,7 +121,7 @@ export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
       c.json({ fixtures: [...(await bot.fixtures())] }, 200),
     )
     .openapi({ ...status, middleware: gates.admin }, async (c) => c.json(await running(), 200))
-    .openapi({ ...start, middleware: gates.admin }, async (c) => {
+    .openapi({ ...start, middleware: [gates.admin, gates.audited('replay.start')] as const }, async (c) => {
       const outcome = await bot.start({ ...c.req.valid('json'), by: c.var.caller.userId })
       switch (outcome.kind) {
         case 'started':
