@@ -15,6 +15,7 @@ import type { OutboxTable } from './postgres/schema/reactions.ts'
 /** A place between two events: so many events of a row, in the range at a position, have been read. */
 export type StreamPlace = readonly [position: number, seq: number, read: number]
 
+/** Whether one place comes after another. */
 export const isBeyond = (a: StreamPlace, b: StreamPlace): boolean => {
   const at = a.findIndex((part, n) => part !== b[n])
   return at >= 0 && (a[at] ?? 0) > (b[at] ?? 0)
