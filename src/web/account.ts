@@ -349,6 +349,7 @@ export async function close(id: string, lotSize?: number): Promise<boolean> {
   const known = closing.get(which)
   const key = known ?? newKey()
   closing.set(which, key)
+  const before = positions.peek().get(id)
   try {
     const answer = await api.close(id, key, lotSize)
     closing.delete(which)
@@ -356,7 +357,8 @@ export async function close(id: string, lotSize?: number): Promise<boolean> {
     if (known !== undefined) refreshWallet().catch(() => undefined)
     else {
       take(answer)
-      if (answer.rest !== null) keep(answer.rest)
+      // As in `change`: the stream may have told of a later part.
+      if (answer.rest !== null && positions.peek().get(id) === before) keep(answer.rest)
     }
     return answer.rest !== null
   } catch (error) {

@@ -438,6 +438,20 @@ describe.skipIf(!hasBrowser)('positions that close', () => {
       .waitFor()
     expect(await row(page, 0.04).count()).toBe(1)
 
+    const close = await late('**/api/positions/*/close')
+    await row(page, 0.04).getByLabel('How much').selectOption('0.5')
+    await row(page, 0.04).getByRole('button', { name: 'Close part' }).click()
+    await close.answered
+    const next = { clientRequestId: 'next', lotSize: 0.01 }
+    expect((await device.request('POST', `/api/positions/${id}/close`, next)).status).toBe(200)
+    await row(page, 0.01).waitFor()
+    close.send()
+    await row(page, 0.06)
+      .getByRole('button', { name: /^Close/ })
+      .click()
+    await row(page, 0.06).waitFor({ state: 'detached' })
+    expect([await row(page, 0.01).count(), await row(page, 0.02).count()]).toEqual([1, 0])
+
     const leagues = await late('**/api/leagues')
     await page.goto(`${site.server.url}/#/trade`)
     await page.reload()
