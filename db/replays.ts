@@ -147,9 +147,10 @@ export class ReplayRuns {
         .$if(id !== null, (query) => query.where('id', '=', id))
         .execute()
       const stopped = running.filter(({ ends }) => ends === ending).map((run) => run.id)
-      const isOver = id !== null && running.length > stopped.length
-      const outcome = isOver ? 'MATCH_OVER' : 'ok'
-      for (const { id: subject } of by === null ? [] : isOver ? running : ended) {
+      const isRefused = id !== null && stopped.length === 0
+      const isOver = isRefused && running.length > 0
+      const outcome = isOver ? 'MATCH_OVER' : isRefused ? 'NOT_FOUND' : 'ok'
+      for (const { id: subject } of by === null ? [] : isRefused ? [{ id }] : ended) {
         const action = { actor: by, action: 'replay.stop', subject, before: null, after: { ending }, reason, outcome }
         await this.#audit.record(action, tx)
       }

@@ -78,6 +78,7 @@ eachDatabase((open) => {
     expect(await runs().end(id, 'void', U(1))).toEqual([])
     const deeds = await audit().list(10, null)
     expect(deeds.map(({ action, subject, outcome }) => [action, subject, outcome])).toEqual([
+      ['replay.stop', id, 'NOT_FOUND'],
       ['replay.stop', id, 'MATCH_OVER'],
       ['replay.stop', id, 'ok'],
       ['replay.start', id, 'ok'],

@@ -23,8 +23,8 @@ const route = createRoute({
   summary: 'The actions of operators, newest first',
   description:
     'Every write of an admin leaves an entry with its outcome, in the same transaction if the write has one. So does one ' +
-    'that is refused, but for a request that does not fit its schema, is not permitted, names no replay that could be ' +
-    'stopped, or meets a fault. Entries are never removed. A filter that is left out matches everything.',
+    'that is refused, but for a request that does not fit its schema, is not permitted or meets a fault. Entries are ' +
+    'never removed. A filter that is left out matches everything.',
   security: ADMIN_READ_SECURITY,
   request: {
     query: z.object({
