@@ -92,9 +92,14 @@ eachDatabase((open) => {
     expect(await imported.take(dump)).toEqual(dump)
     expect(await imported.take([...dump.slice(1), trade('T4', { userId: ada })])).toMatchObject([{ id: 'T4' }])
     await expect(imported.take([trade('T5', { userId: ada }), trade('T6', { userId: U(99) })])).rejects.toThrow()
-    const page = await legacy.trades(ada, { limit: 2, offset: 1 })
-    expect([page.total, page.trades.map(({ id }) => id)]).toEqual([4, ['T2', 'T1']])
-    expect((await legacy.history(ada)).map(({ id }) => id)).toEqual(['T1', 'T4', 'T2', 'T3'])
+    // Of one time the higher number is the later.
+    await imported.take([trade('T10', { userId: ada })])
+    const read = async (limit: number, offset: number, after?: readonly [number, string]) =>
+      (await legacy.trades(ada, { limit, offset, after })).trades.map(({ id }) => id)
+    expect((await legacy.trades(ada, { limit: 1, offset: 0 })).total).toBe(5)
+    expect(await read(4, 1)).toEqual(['T2', 'T10', 'T4', 'T1'])
+    expect(await read(4, 0, [Date.UTC(2026, 0, 1), 'T10'])).toEqual(['T4', 'T1'])
+    expect((await legacy.history(ada)).map(({ id }) => id)).toEqual(['T1', 'T4', 'T10', 'T2', 'T3'])
     expect((await imported.usersNamed(['ada', 'nobody'])).get('ada')).toBe(ada)
   })
 

@@ -1,5 +1,5 @@
 /** Reads a user's trades of the former share model. */
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { type UserId, userId } from '../../../actors/kernel/ids.ts'
 import { lots, price } from '../../../actors/kernel/micros.ts'
 import { instant } from '../../../actors/kernel/world.ts'
@@ -33,17 +33,13 @@ export class Legacy {
     const [rows, { total }] = await Promise.all([
       of
         .selectAll()
-        .$if(after !== undefined, (trades) =>
-          trades.where((trade) => {
-            const at = new Date(after?.[0] ?? 0)
-            return trade.or([
-              trade('at', '<', at),
-              trade.and([trade('at', '=', at), trade('id', '>', after?.[1] ?? '')]),
-            ])
-          }),
-        )
+        .$if(after !== undefined, (trades) => {
+          const [at = 0, id = ''] = after ?? []
+          return trades.where(sql<boolean>`(at, length(id), id) < (${new Date(at)}, length(${id}::text), ${id})`)
+        })
         .orderBy('at', 'desc')
-        .orderBy('id')
+        .orderBy(LENGTH, 'desc')
+        .orderBy('id', 'desc')
         .limit(limit)
         .offset(offset)
         .execute(),
@@ -59,11 +55,15 @@ export class Legacy {
       .selectAll()
       .where('user_id', '=', user)
       .orderBy('at')
+      .orderBy(LENGTH)
       .orderBy('id')
       .execute()
     return rows.map(tradeFrom)
   }
 }
+
+/** Of one time the shorter number is the earlier: ids are texts. */
+const LENGTH = sql`length(id)`
 
 const tradeFrom = (row: Selectable<LegacyTradesTable>): LegacyTrade => ({
   id: row.id,

@@ -82,7 +82,7 @@ class Operations(Asks):
     leave_league = operation("Leave a league.", 'POST', '/api/leagues/{id}/leave')
     list_account_changes = operation("The events of the caller's positions after a marker.", 'GET', '/api/account/changes', query='since limit cursor')
     list_achievements = operation("The caller's XP, level and badges, with the progress towards the others.", 'GET', '/api/achievements')
-    list_activity = operation("Notable events of all users, newest first.", 'GET', '/api/activity', query='scope districtId limit cursor')
+    list_activity = operation("Notable events of all users, the last added first.", 'GET', '/api/activity', query='scope districtId limit cursor')
     list_admin_keys = operation("Personal keys that reach endpoints for admins.", 'GET', '/api/admin/keys')
     list_all_flags = operation("All feature flags.", 'GET', '/api/admin/flags')
     list_audit_entries = operation("The actions of operators, newest first.", 'GET', '/api/admin/audit', query='limit cursor actor action subject since until')

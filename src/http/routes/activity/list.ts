@@ -22,7 +22,7 @@ const route = createRoute({
   method: 'get',
   path: '/api/activity',
   tags: ['Activity'],
-  summary: 'Notable events of all users, newest first',
+  summary: 'Notable events of all users, the last added first',
   description:
     'Big wins, washouts, badges, spinner winners and large trades of the former share model. Events appear shortly ' +
     'after they happen.',
